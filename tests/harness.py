@@ -6,7 +6,9 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,9 +40,12 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     return env | dict(extra or {})
 
 
-def start(*words: str | Path, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
-    """Start a command in a session of its own, so that it can be ended whole."""
-    return subprocess.Popen(
+@contextmanager
+def started(
+    *words: str | Path, env: Mapping[str, str] | None = None
+) -> Iterator[subprocess.Popen[str]]:
+    """A command in a session of its own, which has ended, whole, when the block does."""
+    with subprocess.Popen(
         [str(word) for word in words],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -48,15 +53,51 @@ def start(*words: str | Path, env: Mapping[str, str] | None = None) -> subproces
         cwd=ROOT,
         env=environment(env),
         start_new_session=True,
-    )
+    ) as job:
+        try:
+            yield job
+        finally:
+            for pid in session_pids(job.pid):
+                os.kill(pid, signal.SIGKILL)
+
+
+def session_pids(session: int) -> list[int]:
+    """Process ids that belong to a session and are not zombies."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError, ValueError):
+            fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+            if int(fields[3]) == session and fields[0] != "Z":
+                found.append(int(entry.name))
+    return found
+
+
+def rank_pids(job: subprocess.Popen[str]) -> list[int]:
+    """Process ids of the augury ranks of a job, the launcher left out."""
+    found = []
+    for pid in session_pids(job.pid):
+        with suppress(OSError):
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            if b"python" in Path(words[0].decode()).name.encode():
+                found.append(pid)
+    return found
+
+
+def wait_for(condition: Callable[[], object], limit_s: float = 60) -> None:
+    """Wait until `condition` holds; the test fails when it does not in time."""
+    end = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < end, "what the test waits for did not happen"
+        time.sleep(0.01)
 
 
 def finish(job: subprocess.Popen[str], limit_s: float) -> Done:
-    """Wait for a command; one that takes longer is ended, and the test fails."""
+    """Wait for a command; the test fails when it takes longer."""
     try:
         out, err = job.communicate(timeout=limit_s)
     except subprocess.TimeoutExpired:
-        os.killpg(job.pid, signal.SIGKILL)
+        for pid in session_pids(job.pid):
+            os.kill(pid, signal.SIGKILL)
         out, err = job.communicate()
         raise AssertionError(
             f"{job.args!r}: still running after {limit_s} s\n{out}\n{err}"
@@ -66,7 +107,8 @@ def finish(job: subprocess.Popen[str], limit_s: float) -> Done:
 
 def run(*words: str | Path, limit_s: float = 60, env: Mapping[str, str] | None = None) -> Done:
     """Run a command to its end."""
-    return finish(start(*words, env=env), limit_s)
+    with started(*words, env=env) as job:
+        return finish(job, limit_s)
 
 
 def augury(*words: str | Path, limit_s: float = 90, env: Mapping[str, str] | None = None) -> Done:

@@ -6,7 +6,6 @@ finding says. `broken`: training cannot work until it is mended.
 
 from __future__ import annotations
 
-import ctypes
 import ctypes.util
 import os
 import platform
@@ -26,8 +25,6 @@ from augury.errors import AuguryError
 from augury.memory import available_bytes
 from augury.world import describe_horovod, describe_mpi
 from augury.world.launcher import launched
-
-_IO_URING_SETUP = 425  # the system call's number, the same on every architecture
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,20 +98,15 @@ def _torch() -> Finding:
 
 
 def _native_module() -> Finding:
-    facts = ", ".join(f"{key} {value}" for key, value in _native.build_info().items())
-    return Finding("native", "ok", facts)
+    facts = _native.build_info()
+    simd = " ".join(facts["simd"])
+    return Finding("native", "ok", f"{facts['compiler']}, {facts['build_type']}, {simd}")
 
 
 def _io_uring() -> Finding:
-    parameters = ctypes.create_string_buffer(120)  # struct io_uring_params
-    libc = ctypes.CDLL(None, use_errno=True)
-    fd = libc.syscall(_IO_URING_SETUP, 1, parameters)
-    if fd < 0:
-        reason = os.strerror(ctypes.get_errno())
-        return Finding(
-            "io_uring", "absent", reason, "reads use threads with pread, which works everywhere"
-        )
-    os.close(fd)
+    if not _native.build_info()["io_uring_kernel"]:
+        advice = "reads use threads with pread, which works everywhere"
+        return Finding("io_uring", "absent", "the kernel has it not, or forbids it", advice)
     return Finding("io_uring", "ok", "usable; this version reads with threads and pread")
 
 

@@ -5,15 +5,29 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
-from tests.harness import BIN, augury, augury_on, environment, finish, ranks, run, start
-from tests.mpi.test_resume import rank_pids, wait_for
+from tests.harness import (
+    BIN,
+    augury,
+    augury_on,
+    environment,
+    finish,
+    rank_pids,
+    ranks,
+    run,
+    session_pids,
+    started,
+    wait_for,
+)
 
 SECONDS = 15
 
@@ -123,15 +137,24 @@ def test_a_rank_that_raises_in_mid_epoch_ends_all_with_one_message(config: Path)
     assert time.monotonic() - began < 60
 
 
+@contextmanager
+def long_job(config: Path, *words: str | Path) -> Iterator[subprocess.Popen[str]]:
+    """A job on two ranks that would run for hours, after its first epoch."""
+    words = ("train", config, "--set", "train.epochs=100000", "--quiet", *words)
+    with started(*ranks(2), BIN / "augury", *words) as job:
+        wait_for(
+            lambda: (config.parent / "run" / "checkpoint.pt").exists() or job.poll() is not None
+        )
+        yield job
+
+
 def test_sigkill_of_one_rank_in_mid_epoch_ends_the_job(config: Path) -> None:
-    job = start(*ranks(2), BIN / "augury", "train", config, "--set", "train.epochs=100000")
-    wait_for(lambda: (config.parent / "run" / "checkpoint.pt").exists() or job.poll() is not None)
-    pids = rank_pids(job.pid)
-    assert len(pids) == 2
-    os.kill(pids[0], signal.SIGKILL)
-    done = finish(job, SECONDS)
-    assert done.code != 0
-    wait_for(lambda: not rank_pids(job.pid), SECONDS)
+    with long_job(config) as job:
+        pids = rank_pids(job)
+        assert len(pids) == 2
+        os.kill(pids[0], signal.SIGKILL)
+        assert finish(job, SECONDS).code != 0
+        wait_for(lambda: not session_pids(job.pid), SECONDS)
 
 
 def test_a_diverging_run_says_so(config: Path) -> None:
@@ -144,11 +167,9 @@ def test_a_diverging_run_says_so(config: Path) -> None:
 @pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="no /dev/shm on this machine")
 def test_a_job_leaves_nothing_in_shared_memory_after_a_kill(config: Path) -> None:
     before = set(Path("/dev/shm").glob("augury-*"))
-    job = start(*ranks(2), BIN / "augury", "train", config, "--set", "train.epochs=100000",
-                "--set", "loader.ram=64MiB")  # fmt: skip
-    wait_for(lambda: (config.parent / "run" / "checkpoint.pt").exists() or job.poll() is not None)
-    os.kill(rank_pids(job.pid)[0], signal.SIGKILL)
-    finish(job, SECONDS)
+    with long_job(config, "--set", "loader.ram=64MiB") as job:
+        os.kill(rank_pids(job)[0], signal.SIGKILL)
+        finish(job, SECONDS)
     assert set(Path("/dev/shm").glob("augury-*")) == before
 
 

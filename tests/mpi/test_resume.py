@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.harness import BIN as AUGURY_BIN
-from tests.harness import Done, augury_on, finish, ranks, start
+from tests.harness import BIN, Done, augury_on, finish, rank_pids, ranks, started, wait_for
 
 EXACT = ("--set", "train.deterministic=true", "--set", "train.epochs=3", "--quiet")
 
@@ -22,7 +21,7 @@ def summary_of(folder: Path) -> dict[str, Any]:
 
 
 def steps_of(folder: Path) -> list[tuple[int, int, float]]:
-    lines = [json.loads(line) for line in (folder / "metrics.jsonl").open()]
+    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     return [(line["epoch"], line["step"], line["loss"]) for line in lines if line["kind"] == "step"]
 
 
@@ -35,44 +34,14 @@ def whole(config: Path) -> Path:
     return folder
 
 
-def wait_for(condition: Any, limit_s: float = 60) -> None:
-    end = time.monotonic() + limit_s
-    while not condition():
-        assert time.monotonic() < end, "what the test waits for did not happen"
-        time.sleep(0.01)
-
-
-def rank_pids(job_pid: int) -> list[int]:
-    """Process ids of the augury ranks below a launcher."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            command = (entry / "cmdline").read_bytes()
-            session = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[3])
-        except (OSError, ValueError):
-            continue
-        if b"augury" in command and b"mpiexec" not in command and session == job_pid:
-            found.append(int(entry.name))
-    return found
-
-
 def interrupted(config: Path, sign: int) -> Done:
     """A run in which one rank gets `sign` inside an epoch, after a checkpoint."""
     folder = config.parent / "run"
-    job = start(
-        *ranks(2),
-        AUGURY_BIN / "augury",
-        "train",
-        config,
-        *EXACT,
-        "--set",
-        "train.checkpoint_steps=2",
-    )
-    wait_for(lambda: (folder / "checkpoint.pt").exists() or job.poll() is not None)
-    os.kill(rank_pids(job.pid)[-1], sign)
-    return finish(job, 30)
+    words: list[str | Path] = ["train", config, *EXACT, "--set", "train.checkpoint_steps=2"]
+    with started(*ranks(2), BIN / "augury", *words) as job:
+        wait_for(lambda: (folder / "checkpoint.pt").exists() or job.poll() is not None)
+        os.kill(rank_pids(job)[-1], sign)
+        return finish(job, 30)
 
 
 def test_a_signal_to_one_rank_checkpoints_all_and_resume_is_exact(
@@ -106,8 +75,8 @@ def test_a_killed_rank_ends_the_job_and_resume_is_exact(config: Path, whole: Pat
 
 def test_a_finished_run_is_not_touched(config: Path, whole: Path) -> None:
     before = {path: path.read_bytes() for path in whole.iterdir()}
-    done = augury_on(2, "train", config, "--set", "train.deterministic=true", "--set", "train.epochs=3",
-                     "--resume", "--set", f"output={whole}")  # fmt: skip
+    loud = EXACT[:-1]
+    done = augury_on(2, "train", config, *loud, "--resume", "--set", f"output={whole}")
     assert done.code == 0
     assert "nothing to resume" in done.err
     assert {path: path.read_bytes() for path in whole.iterdir()} == before

@@ -57,7 +57,10 @@ def test_json_gives_the_summary_and_nothing_else(config: Path) -> None:
 
 def test_metrics_hold_a_line_for_every_step_and_epoch(config: Path) -> None:
     assert augury_on(2, "train", config).code == 0
-    lines = [json.loads(line) for line in (config.parent / "run" / "metrics.jsonl").open()]
+    lines = [
+        json.loads(line)
+        for line in (config.parent / "run" / "metrics.jsonl").read_text().splitlines()
+    ]
     steps = [(line["epoch"], line["step"]) for line in lines if line["kind"] == "step"]
     assert steps == [(epoch, step) for epoch in (1, 2) for step in range(5)]
     assert [line["epoch"] for line in lines if line["kind"] == "epoch"] == [1, 2]
@@ -108,7 +111,10 @@ def test_the_ram_tier_is_shared_by_the_ranks_of_a_node(config: Path) -> None:
 
 
 def losses(config: Path) -> list[float]:
-    lines = [json.loads(line) for line in (config.parent / "run" / "metrics.jsonl").open()]
+    lines = [
+        json.loads(line)
+        for line in (config.parent / "run" / "metrics.jsonl").read_text().splitlines()
+    ]
     return [line["loss"] for line in lines if line["kind"] == "step"]
 
 

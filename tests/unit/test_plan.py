@@ -1,5 +1,7 @@
 """The shares of all ranks together are the order, whatever divides what."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -72,7 +74,7 @@ def test_torch_order_is_the_distributed_samplers(
     dataset = TensorDataset(torch.arange(num_samples))
     order = TorchOrder(num_samples, seed, ranks, drop_last)
     for rank in range(ranks):
-        sampler = DistributedSampler(
+        sampler: DistributedSampler[Any] = DistributedSampler(
             dataset, ranks, rank, shuffle=True, seed=seed, drop_last=drop_last
         )
         sampler.set_epoch(epoch)
@@ -83,7 +85,7 @@ def test_torch_order_is_the_distributed_samplers(
 def test_torch_order_gives_the_batches_of_a_dataloader() -> None:
     dataset = TensorDataset(torch.arange(53))
     plan = Plan(TorchOrder(53, 1, 3), 2, 3, 5)
-    sampler = DistributedSampler(dataset, 3, 2, shuffle=True, seed=1)
+    sampler: DistributedSampler[Any] = DistributedSampler(dataset, 3, 2, shuffle=True, seed=1)
     share, ends = plan.epoch_share(0)
     batches = np.split(share, ends[:-1].astype(int))
     theirs = [batch[0].tolist() for batch in DataLoader(dataset, batch_size=5, sampler=sampler)]

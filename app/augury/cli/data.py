@@ -11,7 +11,10 @@ from typing import Any
 
 from augury.cli.jobs import as_job
 from augury.config.sizes import format_bytes
-from augury.dataset import Index, Recipe, build_index, describe, make_dataset, prepare
+from augury.dataset import Index, describe
+from augury.dataset.make import make_dataset, prepare
+from augury.dataset.recipe import Recipe
+from augury.dataset.verify import build_index
 from augury.errors import DataError
 from augury.terminal import Terminal
 from augury.world import Group, together

@@ -30,9 +30,11 @@ which sample every rank needs when, and delivers it from native threads.
 
 def make_parser() -> argparse.ArgumentParser:
     """The parser of the whole command; the chosen verb is in `verb`."""
-    parser = _Parser(prog="augury", description=_DESCRIPTION, epilog=_EXIT_CODES)
+    parser = argparse.ArgumentParser(
+        prog="augury", description=_DESCRIPTION, epilog=_EXIT_CODES, formatter_class=_RAW
+    )
     parser.add_argument("--version", action="store_true", help="print the version and exit")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs", parser_class=_Parser)
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs")
     _add_data(verbs)
     _add_train(verbs)
     _add_score(verbs)
@@ -45,14 +47,7 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
-class _Parser(argparse.ArgumentParser):
-    """Keeps the line breaks of descriptions and exits with the code of a usage error."""
-
-    def __init__(self, **settings: object) -> None:
-        settings.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
-        super().__init__(**settings)  # type: ignore[arg-type]
-
-
+_RAW = argparse.RawDescriptionHelpFormatter  # keeps the line breaks of descriptions
 _Verbs = argparse._SubParsersAction
 
 
@@ -66,6 +61,7 @@ def _add_data(verbs: _Verbs[argparse.ArgumentParser]) -> None:
     parts = data.add_subparsers(dest="part", metavar="PART", title="parts", required=True)
     make = parts.add_parser(
         "make",
+        formatter_class=_RAW,
         help="compute a dataset from physics",
         description="Compute a dataset from physics and index it. Samples depend on the seed and\n"
         "their number alone, so any number of ranks makes the same files. What is\n"
@@ -81,6 +77,7 @@ def _add_data(verbs: _Verbs[argparse.ArgumentParser]) -> None:
     _add_output(make)
     index = parts.add_parser(
         "index",
+        formatter_class=_RAW,
         help="(re)build the index of a dataset, checking every byte of it",
         description="Read every shard in DIR, verify shapes, dtypes, sizes and checksums, and\n"
         "write DIR/index.h5.",
@@ -95,6 +92,7 @@ def _add_data(verbs: _Verbs[argparse.ArgumentParser]) -> None:
 def _add_train(verbs: _Verbs[argparse.ArgumentParser]) -> None:
     train = verbs.add_parser(
         "train",
+        formatter_class=_RAW,
         help="train a workload: alone, under mpiexec, or under srun",
         description="Train as CONFIG.toml says and leave the result in its `output` folder:\n"
         "summary.json, the MLLOG result log, metrics.jsonl, a checkpoint, and config.toml, the\n"
@@ -117,6 +115,7 @@ def _add_train(verbs: _Verbs[argparse.ArgumentParser]) -> None:
 def _add_score(verbs: _Verbs[argparse.ArgumentParser]) -> None:
     score = verbs.add_parser(
         "score",
+        formatter_class=_RAW,
         help="score a finished run from its result log",
         description="Read the MLLOG result log of a run and print its time to train and quality.\n"
         "A score is unverified until MLCommons has accepted it.",

@@ -12,8 +12,6 @@ import numpy as np
 from colossus.cosmology import cosmology as colossus
 from numpy.typing import NDArray
 
-from augury.dataset.lpt import Power
-
 NAMES = ("Omega_m", "sigma_8", "n_s", "h")
 
 LOW = np.array([0.25, 0.78, 0.9, 0.55])
@@ -31,7 +29,7 @@ def draw(random: np.random.Generator) -> NDArray[np.float64]:
 
 def labels_of(parameters: NDArray[np.float64]) -> NDArray[np.float32]:
     """Parameters (float64 [..., 4]) scaled linearly from their ranges to [-1, 1]."""
-    return (2 * (parameters - LOW) / (HIGH - LOW) - 1).astype(np.float32)
+    return np.asarray(2 * (parameters - LOW) / (HIGH - LOW) - 1, dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +54,7 @@ class Universe:
 
     def power(self, k: NDArray[np.float64]) -> NDArray[np.float64]:
         """P(k) at redshift 0 in (Mpc/h)^3, for k in h/Mpc between 1e-4 and 1e3, float64 [K]."""
-        return np.exp(np.interp(np.log(k), _LOG_K, self._log_power))
-
-    @property
-    def linear(self) -> Power:
-        """The power spectrum as a function."""
-        return self.power
+        return np.asarray(np.exp(np.interp(np.log(k), _LOG_K, self._log_power)))
 
     def growth(self, z: float) -> Growth:
         """D1, and D2 = -3/7 D1^2 Omega_m(z)^(-1/143) (Bouchet et al. 1995)."""

@@ -18,7 +18,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from augury.dataset.shards import new_file
+from augury.dataset.files import new_file
 from augury.errors import DataError
 
 VERSION = 1
@@ -69,8 +69,8 @@ class Index:
         splits = {name: [split.start, split.stop] for name, split in self.splits.items()}
         facts = [list(self.sample_shape), self.sample_dtype, list(self.label_names), splits]
         state = xxhash.xxh3_128(json.dumps(facts, sort_keys=True).encode())
-        state.update(np.ascontiguousarray(self.labels))
-        state.update(np.ascontiguousarray(self.checksums))
+        state.update(np.ascontiguousarray(self.labels).data)
+        state.update(np.ascontiguousarray(self.checksums).data)
         return state.hexdigest()
 
     def sample_bytes(self) -> U64s:

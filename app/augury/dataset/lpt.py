@@ -90,7 +90,7 @@ def displacements(grid: Grid, modes: Modes) -> tuple[Field, Field]:
     Cost: 13 inverse and one forward transform.
     """
     k = grid.axes()
-    inverse = _inverse_laplace(grid) * modes  # -phi1 in Fourier space
+    inverse: Modes = _inverse_laplace(grid) * modes  # -phi1 in Fourier space
     shape = (grid.side,) * 3
 
     def derivative(*axes: int) -> Field:
@@ -104,7 +104,7 @@ def displacements(grid: Grid, modes: Modes) -> tuple[Field, Field]:
     source = xx * yy + yy * zz + zz * xx
     for first, second in ((0, 1), (1, 2), (0, 2)):
         source -= derivative(first, second) ** 2
-    inverse = -_inverse_laplace(grid) * np.asarray(fft.rfftn(source), dtype=np.complex64)
+    inverse = (-_inverse_laplace(grid) * fft.rfftn(source)).astype(np.complex64)
     psi2 = np.stack([derivative(axis) for axis in range(3)])
     return psi1, psi2
 

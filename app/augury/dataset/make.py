@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from augury.dataset.cosmoflow import make_sample
-from augury.dataset.recipe import Recipe, Shard
+from augury.dataset.recipe import Progress, Recipe, Shard, no_progress
 from augury.dataset.shards import recipe_of, write_shard
 from augury.errors import DataError
 
@@ -50,7 +51,7 @@ def make_dataset(
     *,
     rank: int = 0,
     ranks: int = 1,
-    on_progress: Callable[[int, int], None] = lambda done, total: None,
+    on_progress: Progress = no_progress,
 ) -> Made:
     """Compute the shards of `rank` that are not there yet; all ranks together make all.
 
@@ -69,13 +70,18 @@ def make_dataset(
         path = directory / shard.path
         found = recipe_of(path)
         if found is None:
-            _make_shard(path, recipe, shard, lambda at, base=done: on_progress(base + at, total))
+            _make_shard(path, recipe, shard, partial(_offset, on_progress, done, total))
             computed += shard.count
         else:
             recipe.check_same(found, str(path))
         done += shard.count
     on_progress(done, total)
     return Made(computed, total - computed)
+
+
+def _offset(on_progress: Progress, base: int, total: int, at: int) -> None:
+    """Report `at` samples of a shard as so many of all."""
+    on_progress(base + at, total)
 
 
 def _make_shard(

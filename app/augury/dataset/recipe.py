@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 
 from augury.errors import ConfigError, DataError
+
+Progress = Callable[[int, int], None]
+"""Called with what is done, and the total."""
+
+
+def no_progress(done: int, total: int) -> None:
+    """Tell nobody."""
+
 
 GENERATORS = {"cosmoflow": 1}
 """Generators by workload, with the version of what they compute."""

@@ -1,55 +1,21 @@
-"""The HDF5 files of a dataset: readable by anyone with h5py, written whole or not at all.
+"""The HDF5 shards of a made dataset: readable by anyone with h5py.
 
-Samples are one contiguous, uncompressed dataset that begins at a multiple of 4096 bytes, so
-that the native reader finds a sample at one offset and can read it directly.
+Samples are one contiguous, uncompressed dataset, so that the native reader finds a sample at
+one offset.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import h5py
 import numpy as np
-import xxhash
 from numpy.typing import NDArray
 
 from augury.dataset.cosmoflow import LABEL_NAMES, REDSHIFTS, Sample
+from augury.dataset.files import checksum, new_file
 from augury.dataset.recipe import PARTICLES_PER_VOXEL, Recipe
 from augury.errors import DataError
-
-ALIGNMENT = 4096
-
-
-def checksum(sample: NDArray[np.generic]) -> int:
-    """XXH3-64 of a sample's bytes."""
-    return xxhash.xxh3_64_intdigest(np.ascontiguousarray(sample))
-
-
-@contextmanager
-def new_file(path: Path) -> Iterator[h5py.File]:
-    """An HDF5 file that gets its name when the block has succeeded, and no sooner.
-
-    Raises:
-        DataError: it cannot be written; nothing stands under the final name.
-    """
-    new = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with h5py.File(
-            new, "w", alignment_threshold=ALIGNMENT, alignment_interval=ALIGNMENT
-        ) as file:
-            yield file
-        with new.open("rb") as written:
-            os.fsync(written.fileno())
-        new.replace(path)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise DataError(f"{path}: cannot be written: {reason}") from error
-    finally:
-        new.unlink(missing_ok=True)
 
 
 def write_shard(path: Path, recipe: Recipe, samples: list[Sample]) -> None:

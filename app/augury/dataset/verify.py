@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,8 +9,9 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
+from augury.dataset.files import checksum
 from augury.dataset.index import Index
-from augury.dataset.shards import checksum
+from augury.dataset.recipe import Progress, no_progress
 from augury.errors import DataError
 
 DTYPES = ("int16", "uint8", "float32")
@@ -43,9 +43,7 @@ class _Shard:
     checksums: NDArray[np.uint64]
 
 
-def build_index(
-    root: Path, on_progress: Callable[[int, int], None] = lambda done, total: None
-) -> Index:
+def build_index(root: Path, on_progress: Progress = no_progress) -> Index:
     """Verify all shards below `root` and write the index. On one rank.
 
     Args:

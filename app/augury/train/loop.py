@@ -119,7 +119,7 @@ class Trainer:
         loss = 0.0
         if len(batch.samples):
             share = self.compute.mean_share(batch)
-            share.backward()
+            share.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
             loss = float(share.detach())
         computed = time.perf_counter()
         self.optimizer.synchronize()

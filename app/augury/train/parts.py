@@ -35,7 +35,9 @@ class Parts:
     workload: Workload
     index: Index
     compute: Compute
-    optimizer: torch.optim.Optimizer
+    optimizer: Any
+    """Horovod's wrapper of the optimizer; the state of the optimizer is in it."""
+
     train_plan: Plan
     eval_plan: Plan
 
@@ -72,6 +74,7 @@ def make_parts(world: World, config: Config) -> Parts:
         device = world.device()
         model = model.to(device, dtype=_DTYPES[config.train.precision])
         optimizer = make_optimizer(model.parameters(), config.optimizer)
+        distributed = world.distribute(optimizer, model.named_parameters())
     order = make_order(config.loader.order, len(index.splits["train"]), config.seed, group.size)
     batch = config.train.batch
     return Parts(
@@ -80,7 +83,7 @@ def make_parts(world: World, config: Config) -> Parts:
         workload=workload,
         index=index,
         compute=Compute(model, workload, device, config.train.precision),
-        optimizer=optimizer,
+        optimizer=distributed,
         train_plan=Plan(order, group.rank, group.size, batch),
         eval_plan=Plan(
             SequentialOrder(len(index.splits["validation"])), group.rank, group.size, batch

@@ -119,7 +119,6 @@ def _trainer(
     """
     config, group = parts.config, parts.world.all
     model = parts.compute.model
-    distributed = parts.world.distribute(parts.optimizer, model.named_parameters())
     parts.world.horovod.broadcast_parameters(model.state_dict(), root_rank=0)
     is_new = progress.is_new
     if is_new:
@@ -138,7 +137,7 @@ def _trainer(
     return Trainer(
         group=group,
         compute=parts.compute,
-        optimizer=distributed,
+        optimizer=parts.optimizer,
         schedule=Schedule(
             config.optimizer.learning_rate,
             parts.train_plan.steps,

@@ -69,6 +69,9 @@ class CosmoFlowSettings:
 class Standardise(nn.Module):
     """(x - mean) / std for each channel, with constants."""
 
+    mean: torch.Tensor
+    std: torch.Tensor
+
     def __init__(self, mean: tuple[float, ...], std: tuple[float, ...]) -> None:
         super().__init__()
         shape = (1, -1, 1, 1, 1)
@@ -77,8 +80,7 @@ class Standardise(nn.Module):
 
     def forward(self, x_BCDHW: torch.Tensor) -> torch.Tensor:
         """The standardised input, same shape."""
-        standardised: torch.Tensor = (x_BCDHW - self.mean) / self.std
-        return standardised
+        return (x_BCDHW - self.mean) / self.std
 
 
 class ScaledTanh(nn.Module):

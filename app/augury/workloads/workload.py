@@ -32,7 +32,7 @@ class Workload:
     """(prediction [b, ...], labels [b, L]) -> loss of each sample [b]."""
 
     errors: PerSample
-    """(prediction [b, ...], labels [b, L]) -> metric of each sample [b]; its mean is the quality."""
+    """(prediction [b, ...], labels [b, L]) -> metric of each sample [b]."""
 
     metric: str
-    """Key of the quality in result logs. Lower is better."""
+    """Key of the quality, the mean of `errors`, in result logs. Lower is better."""

@@ -53,7 +53,8 @@ class Group:
 
     def share(self, value: T) -> T:
         """Collective. The leader's `value`, on every rank."""
-        return self.comm.bcast(value, root=0)
+        shared: T = self.comm.bcast(value, root=0)
+        return shared
 
     def gather(self, value: T) -> list[T]:
         """Collective. Every rank's `value` in rank order on the leader, empty elsewhere."""
@@ -87,7 +88,8 @@ class Group:
         with together(self, what):
             if self.leads:
                 value = make()
-        return self.share(value)
+        shared: T = self.share(value)
+        return shared
 
 
 @contextmanager

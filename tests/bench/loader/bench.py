@@ -19,14 +19,15 @@ HERE = Path(__file__).parent
 
 def make_dataset(folder: Path, samples: int) -> None:
     """Samples of 32^3 voxels in four channels, 256 KiB each."""
-    command = [Path(sys.executable).with_name("augury"), "data", "make", "cosmoflow", folder]
+    augury = str(Path(sys.executable).with_name("augury"))
     words = ["--samples", str(samples), "--validation", "1", "--quiet"]
-    subprocess.run([*command, *words], check=True, stdout=subprocess.DEVNULL)
+    command = [augury, "data", "make", "cosmoflow", str(folder), *words]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
 def measure(contender: str, folder: Path, epochs: int) -> list[float]:
     """Samples/s of each timed epoch of one process."""
-    words = [sys.executable, HERE / "contenders.py", contender, folder, str(epochs)]
+    words = [sys.executable, str(HERE / "contenders.py"), contender, str(folder), str(epochs)]
     done = subprocess.run(words, check=True, capture_output=True, text=True, timeout=600)
     return [float(rate) for rate in json.loads(done.stdout.splitlines()[-1])]
 
@@ -53,9 +54,14 @@ def main() -> None:
     ratio = statistics.median(rates["augury"]) / statistics.median(rates[best])
     print(f"augury delivers {ratio:.2f} x the samples/s of the better peer, {best}")
     if options.json:
-        facts = {"machine": platform.machine(), "cores": os.cpu_count(), "repeats": repeats}
-        facts |= {"versions": {name: version(name) for name in ("augury", "torch", "h5py")}}
-        options.json.write_text(json.dumps(facts | {"samples_per_s": rates}, indent=1) + "\n")
+        facts = {
+            "machine": platform.machine(),
+            "cores": os.cpu_count(),
+            "repeats": repeats,
+            "versions": {name: version(name) for name in ("augury", "torch", "h5py")},
+            "samples_per_s": rates,
+        }
+        options.json.write_text(json.dumps(facts, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -41,8 +41,14 @@ class Shards(Dataset[tuple[torch.Tensor, torch.Tensor]]):
 
 def torch_epochs(folder: Path, workers: int, epochs: int) -> Iterator[int]:
     """Samples of each batch; a negative number ends an epoch."""
-    more = {"persistent_workers": True, "prefetch_factor": 4} if workers else {}
-    loader = DataLoader(Shards(folder), BATCH, shuffle=True, num_workers=workers, **more)
+    loader = DataLoader(
+        Shards(folder),
+        BATCH,
+        shuffle=True,
+        num_workers=workers,
+        persistent_workers=workers > 0,
+        prefetch_factor=4 if workers else None,
+    )
     for _ in range(epochs):
         for x, _y in loader:
             yield len(x)
