@@ -121,7 +121,7 @@ def test_an_output_that_cannot_be_made_is_named(config: Path) -> None:
     assert "--set output=DIR" in message
 
 
-def test_more_memory_than_the_node_has_is_refused(config: Path) -> None:
+def test_a_world_that_is_not_the_wanted_one_is_refused(config: Path) -> None:
     code, message = train(config, "--set", "world.ranks=5")
     assert code == 5
     assert "world.ranks says 5" in message

@@ -50,6 +50,8 @@ def test_a_log_that_cannot_be_written_is_an_error(
     def full() -> None:
         raise OSError(28, os.strerror(28))
 
-    monkeypatch.setattr(log._handler, "flush", full)
-    with pytest.raises(RunError, match="log: the result log cannot be written"):
-        log.event("eval_error", 0.25)
+    with monkeypatch.context() as patched:
+        patched.setattr(log._handler, "flush", full)
+        with pytest.raises(RunError, match="log: the result log cannot be written"):
+            log.event("eval_error", 0.25)
+    log.close()

@@ -90,7 +90,11 @@ def _verify_open(root: Path, path: Path, file: h5py.File) -> _Shard:
     name = str(file.attrs["samples"])
     samples, labels = file[name], file["labels"][:]
     if samples.dtype.name not in DTYPES or samples.dtype.newbyteorder("<") != samples.dtype:
-        raise DataError(f"{path}: {name} is {samples.dtype.str}; it must be little-endian {DTYPES}")
+        order = "big-endian " if samples.dtype.byteorder == ">" else ""
+        raise DataError(
+            f"{path}: {name} is {order}{samples.dtype.name}; it must be one of "
+            f"{', '.join(DTYPES)}, little-endian"
+        )
     if labels.dtype != np.float32 or labels.ndim != 2 or len(labels) != len(samples):
         raise DataError(
             f"{path}: labels are {labels.dtype.name} {labels.shape}; float32 "

@@ -17,7 +17,7 @@ from mpi4py import MPI
 from augury import _native
 from augury.config import WorldConfig
 from augury.errors import WorldError
-from augury.world.group import Group
+from augury.world.group import Group, together
 from augury.world.identity import check_same, libraries
 from augury.world.launcher import check_size, waiting_settings
 
@@ -49,13 +49,14 @@ class World:
         """Collective. Check the world, find the nodes, initialise Horovod.
 
         Raises:
-            WorldError: the world is not what the launcher says, or the parts of the
-                program use different MPI libraries, or Horovod is missing.
+            PeerError: on every rank: the world is not what the launcher says, or the parts
+                of the program use different MPI libraries, or Horovod is missing.
         """
-        check_size(everyone.size, os.environ, config.ranks)
-        horovod = import_horovod()
-        found = libraries(extension_of(horovod), _native.mpi_identity())
-        check_same(found)
+        with together(everyone, "start"):
+            check_size(everyone.size, os.environ, config.ranks)
+            horovod = import_horovod()
+            found = libraries(extension_of(horovod), _native.mpi_identity())
+            check_same(found)
         node = _node_of(everyone, config.ranks_per_node)
         num_nodes = int(everyone.sums([node.leads])[0])
         if deterministic:
