@@ -25,3 +25,11 @@ test:  ## every test that this machine allows; names what it skipped
 
 clean:  ## remove what was built; datasets, runs and the environment stay
 	rm -rf build
+
+bench:  ## augury's loader against torch's DataLoader, side by side
+	@$(PYTHON) share/environment/install.py --venv $(VENV)
+	@$(VENV)/bin/python tests/bench/loader/bench.py
+
+lint:  ## style, types and layers only
+	@$(PYTHON) share/environment/install.py --venv $(VENV) --with test
+	@tests/run.sh lint
