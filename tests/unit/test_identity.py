@@ -1,5 +1,9 @@
 """Parts of the program that bring different MPI libraries are caught and named."""
 
+import os
+import subprocess
+from pathlib import Path
+
 import pytest
 from mpi4py import MPI
 
@@ -24,6 +28,34 @@ def test_the_parts_of_this_installation_use_one_library() -> None:
     extension = extension_of(import_horovod())
     assert library_of(extension) == short_version(MPI.Get_library_version())
     check_same(libraries(extension, None))
+
+
+def compile_shared(folder: Path, name: str, code: str, *words: str) -> Path:
+    """A shared library made from C code."""
+    source, made = folder / f"{name}.c", folder / f"lib{name}.so"
+    source.write_text(code)
+    command = [os.environ.get("CC", "cc"), "-shared", "-fPIC", str(source), "-o", str(made)]
+    subprocess.run([*command, f"-Wl,-rpath,{folder}", f"-L{folder}", *words], check=True)
+    return made
+
+
+def test_each_part_is_asked_for_the_library_that_it_is_linked_with(tmp_path: Path) -> None:
+    """Another MPI beside the one that mpi4py has loaded, under the same function name."""
+    start_mpi()
+    other = """
+        #include <string.h>
+        int MPI_Get_library_version(char *text, int *length) {
+            strcpy(text, "Other MPI v1.2, package: x");
+            *length = (int)strlen(text);
+            return 0;
+        }"""
+    compile_shared(tmp_path, "othermpi", other)
+    part = "int MPI_Get_library_version(char*, int*);\nvoid* f(void) { return MPI_Get_library_version; }"
+    extension = compile_shared(tmp_path, "part", part, "-lothermpi")
+    found = libraries(str(extension), None)
+    assert found["Horovod"] == "Other MPI v1.2"
+    with pytest.raises(WorldError, match=r"Horovod uses Other MPI v1\.2"):
+        check_same(found)
 
 
 def test_a_mismatch_names_the_three_parts() -> None:
