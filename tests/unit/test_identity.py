@@ -50,7 +50,9 @@ def test_each_part_is_asked_for_the_library_that_it_is_linked_with(tmp_path: Pat
             return 0;
         }"""
     compile_shared(tmp_path, "othermpi", other)
-    part = "int MPI_Get_library_version(char*, int*);\nvoid* f(void) { return MPI_Get_library_version; }"
+    part = """
+        int MPI_Get_library_version(char *text, int *length);
+        void *uses(void) { return MPI_Get_library_version; }"""
     extension = compile_shared(tmp_path, "part", part, "-lothermpi")
     found = libraries(str(extension), None)
     assert found["Horovod"] == "Other MPI v1.2"
