@@ -7,6 +7,15 @@ sample or rank), and what to do about it. `cli.main` prints it and exits with
 
 from __future__ import annotations
 
+BUG = 70
+"""Exit code of an error that augury did not foresee (EX_SOFTWARE)."""
+
+STOPPED = 75
+"""Exit code of a run that a signal stopped, with a checkpoint (EX_TEMPFAIL)."""
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C."""
+
 
 class AuguryError(Exception):
     """An error with a message for the user; the base of all others."""

@@ -7,6 +7,7 @@ output and are not this module's business.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from types import TracebackType
@@ -14,6 +15,8 @@ from typing import Self, TextIO
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+from augury.errors import RunError
 
 _LINE_EVERY_S = 10.0
 
@@ -52,8 +55,11 @@ class Terminal:
         if self._bar:
             self._bar.console.print(text, highlight=False, markup=False)
         elif self._speaks:
-            self._stream.write(f"{text}\n")
-            self._stream.flush()
+            try:
+                self._stream.write(f"{text}\n")
+                self._stream.flush()
+            except OSError:  # nobody listens any more: a run does not end for that
+                self._speaks = False
 
     def begin(self, title: str, total: int, done: int = 0) -> None:
         """Start counting to `total`, from `done`."""
@@ -69,6 +75,23 @@ class Terminal:
         elif self._speaks and time.monotonic() - self._last_line >= _LINE_EVERY_S:
             self._last_line = time.monotonic()
             self.say(f"{self._title}: {done}/{self._total} {note}".rstrip())
+
+
+def print_result(text: str) -> None:
+    """Write a result to standard output; a reader who has left early has seen enough.
+
+    Raises:
+        RunError: it cannot be written for another reason, such as a full disk.
+    """
+    try:
+        sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+        sys.stdout.flush()
+    except OSError as error:
+        # What is still buffered must not fail again when the interpreter ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            reason = f"standard output: cannot be written: {error.strerror}"
+            raise RunError(reason) from error
 
 
 def _bar(stream: TextIO) -> Progress:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 import pytest
+from tests.harness import BIN, run
 
 from augury.cli import main
 from augury.cli.parser import make_parser
@@ -72,3 +73,16 @@ def test_a_wrong_word_is_a_usage_error() -> None:
 def test_a_missing_run_is_one_message(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["score", "/nowhere/run"]) == 6
     assert capsys.readouterr().err.count("augury:") == 1
+
+
+def test_a_reader_that_leaves_early_is_no_error() -> None:
+    done = run("bash", "-c", f"set -o pipefail; {BIN}/augury doctor | head -n 1")
+    assert (done.code, done.err) == (0, "")
+
+
+def test_a_full_disk_under_standard_output_is_said() -> None:
+    done = run("bash", "-c", f"{BIN}/augury doctor > /dev/full")
+    assert (done.code, done.messages) == (
+        6,
+        ["augury: standard output: cannot be written: No space left on device"],
+    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from augury.dataset.make import make_dataset, prepare
 from augury.dataset.recipe import Recipe
 from augury.dataset.verify import build_index
 from augury.errors import DataError
-from augury.terminal import Terminal
+from augury.terminal import Terminal, print_result
 from augury.world import Group, together
 
 
@@ -97,7 +96,7 @@ def _counter(terminal: Terminal, title: str) -> Callable[[int, int], None]:
 
 def _print(facts: Mapping[str, Any], *, as_json: bool) -> None:
     if as_json:
-        sys.stdout.write(json.dumps(facts, indent=2) + "\n")
+        print_result(json.dumps(facts, indent=2))
         return
     shape = " x ".join(map(str, facts["sample_shape"]))
     samples = ", ".join(f"{count} {name}" for name, count in facts["samples"].items())
@@ -112,4 +111,4 @@ def _print(facts: Mapping[str, Any], *, as_json: bool) -> None:
         ("labels", labels),
         ("content", facts["content_hash"]),
     ]
-    sys.stdout.write("".join(f"{name:<9} {text}\n" for name, text in rows))
+    print_result("".join(f"{name:<9} {text}\n" for name, text in rows))

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from dataclasses import asdict
 
 from augury.doctor import Finding, examine
 from augury.errors import WorldError
+from augury.terminal import print_result
 
 
 def doctor(options: argparse.Namespace) -> int:
     """Print what is usable here; the exit code."""
     findings = examine()
     if options.json:
-        sys.stdout.write(json.dumps([asdict(finding) for finding in findings], indent=2) + "\n")
+        text = json.dumps([asdict(finding) for finding in findings], indent=2)
     else:
         width = max(len(finding.what) for finding in findings)
-        for finding in findings:
-            sys.stdout.write(_line(finding, width) + "\n")
+        text = "\n".join(_line(finding, width) for finding in findings)
+    print_result(text)
     broken = any(finding.state == "broken" for finding in findings)
     return WorldError.exit_code if broken else 0
 

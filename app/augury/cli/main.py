@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from augury import __version__
 from augury.cli.parser import make_parser
-from augury.errors import AuguryError
+from augury.errors import INTERRUPTED, AuguryError
 
 Verb = Callable[[argparse.Namespace], int]
 
@@ -32,12 +32,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except AuguryError as error:
         sys.stderr.write(f"augury: {error}\n")
         return error.exit_code
-    except BrokenPipeError:  # `augury data info | head`: the reader has seen enough
-        sys.stderr.close()
-        return 0
     except KeyboardInterrupt:
         sys.stderr.write("augury: interrupted\n")
-        return 130
+        return INTERRUPTED
 
 
 def _verb(name: str) -> Verb:

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 from augury.errors import RunError
 from augury.score import RunScore, read_run
+from augury.terminal import print_result
 
 
 def score(options: argparse.Namespace) -> int:
     """Print the score of one run; the exit code."""
     found = read_run(find_log(options.run))
-    table = as_table(found)
-    if options.json:
-        sys.stdout.write(json.dumps(table, indent=2) + "\n")
-    else:
-        sys.stdout.write(as_text(found))
+    print_result(json.dumps(as_table(found), indent=2) if options.json else as_text(found))
     return 0
 
 

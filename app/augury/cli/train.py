@@ -9,12 +9,11 @@ from pathlib import Path
 
 from augury.cli.jobs import as_job
 from augury.config import resolve
-from augury.terminal import Terminal
+from augury.errors import STOPPED
+from augury.terminal import Terminal, print_result
 from augury.train import Outcome, run
 from augury.train.summary import as_text
 from augury.world import Group
-
-STOPPED = 75  # EX_TEMPFAIL: the job script requeues on it
 
 
 def train(options: argparse.Namespace) -> int:
@@ -44,11 +43,11 @@ def _train(everyone: Group, options: argparse.Namespace) -> int:
 def _print(outcome: Outcome, *, as_json: bool) -> None:
     folder, summary = outcome.folder, outcome.summary
     if as_json:
-        sys.stdout.write(json.dumps(summary, indent=2) + "\n")
+        print_result(json.dumps(summary, indent=2))
         return
     files: list[tuple[str, Path]] = [
         ("result log", folder.log),
         ("checkpoint", folder.checkpoint),
         ("summary", folder.summary),
     ]
-    sys.stdout.write(as_text(summary, files) + "\n")
+    print_result(as_text(summary, files))

@@ -13,7 +13,7 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from augury.errors import AuguryError, PeerError
+from augury.errors import BUG, INTERRUPTED, AuguryError, PeerError
 
 T = TypeVar("T")
 Floats = NDArray[np.float64]
@@ -116,11 +116,13 @@ def together(group: Group, what: str) -> Iterator[None]:
     raise PeerError(f"{where}{what}: {reason}", code) from failure
 
 
-def _verdict(failure: Exception | None) -> tuple[int, str]:
-    """Exit code and reason of a failure, for the peers."""
+def _verdict(failure: BaseException | None) -> tuple[int, str]:
+    """Exit code and reason of a failure, for the user and the peers."""
     if isinstance(failure, AuguryError):
         return failure.exit_code, str(failure)
-    return 70, f"{type(failure).__name__}: {failure}"
+    if isinstance(failure, KeyboardInterrupt):
+        return INTERRUPTED, "interrupted"
+    return BUG, f"{type(failure).__name__}: {failure}"
 
 
 def end_job(group: Group, error: BaseException) -> int:
@@ -129,15 +131,14 @@ def end_job(group: Group, error: BaseException) -> int:
     A PeerError is known to every rank, so all leave by the front door. Any other error is
     known here alone, and the peers may be waiting for this rank: the job is aborted.
     """
-    code = error.exit_code if isinstance(error, AuguryError) else 70
+    code, reason = _verdict(error)
     if isinstance(error, PeerError):
         if group.leads:
-            sys.stderr.write(f"augury: {error}\n")
+            sys.stderr.write(f"augury: {reason}\n")
         return code
-    if not isinstance(error, AuguryError):
+    if code == BUG:
         traceback.print_exception(error)
     where = f"rank {group.rank} of {group.size}: " if group.size > 1 else ""
-    reason = str(error) if isinstance(error, AuguryError) else f"{type(error).__name__}: {error}"
     sys.stderr.write(f"augury: {where}{reason}\n")
     sys.stderr.flush()
     if group.size > 1:
