@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import h5py
@@ -30,6 +30,9 @@ def checksum(sample: NDArray[np.generic]) -> int:
 def new_file(path: Path) -> Iterator[h5py.File]:
     """An HDF5 file that gets its name when the block has succeeded, and no sooner.
 
+    It is composed in memory and written by Python: where HDF5 itself meets a full disk, the
+    process ends in a segmentation fault.
+
     Raises:
         DataError: it cannot be written; nothing stands under the final name.
     """
@@ -37,14 +40,20 @@ def new_file(path: Path) -> Iterator[h5py.File]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with h5py.File(
-            new, "w", alignment_threshold=ALIGNMENT, alignment_interval=ALIGNMENT
-        ) as file:
+            path.name, "w", driver="core", backing_store=False,
+            alignment_threshold=ALIGNMENT, alignment_interval=ALIGNMENT,
+        ) as file:  # fmt: skip
             yield file
-        with new.open("rb") as written:
+            file.flush()
+            image = file.id.get_file_image()
+        with new.open("wb") as written:
+            written.write(image)
+            written.flush()
             os.fsync(written.fileno())
         new.replace(path)
     except OSError as error:
         reason = error.strerror or str(error)
         raise DataError(f"{path}: cannot be written: {reason}") from error
     finally:
-        new.unlink(missing_ok=True)
+        with suppress(OSError):  # such as a folder that is none: the error above says it
+            new.unlink()

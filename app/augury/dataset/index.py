@@ -75,7 +75,8 @@ class Index:
 
     def sample_bytes(self) -> U64s:
         """Bytes of every sample, uint64 [N]."""
-        ends = np.concatenate([[0], np.cumsum(self.extent_length, dtype=np.uint64)])
+        ends = np.zeros(len(self.extent_length) + 1, dtype=np.uint64)
+        np.cumsum(self.extent_length, out=ends[1:])
         bounds = ends[self.extents_begin.astype(np.int64)]
         return np.ascontiguousarray(np.diff(bounds), dtype=np.uint64)
 
@@ -127,7 +128,7 @@ class Index:
                 recorded = str(stream.attrs["content_hash"])
         except FileNotFoundError:
             raise DataError(f"{file}: no index here; run `augury data index {path}`") from None
-        except (OSError, KeyError, ValueError) as error:
+        except (OSError, KeyError, RuntimeError, TypeError, ValueError) as error:
             raise DataError(
                 f"{file}: not an index, or damaged ({error}); run `augury data index {path}`"
             ) from error

@@ -110,8 +110,11 @@ def displacements(grid: Grid, modes: Modes) -> tuple[Field, Field]:
 
 
 def _inverse_laplace(grid: Grid) -> Field:
-    """1/k^2, and zero where k vanishes: the negative of the inverse Laplace operator."""
-    square = sum(axis.astype(np.float64) ** 2 for axis in grid.axes())
+    """1/k^2, and zero where k vanishes: the negative of the inverse Laplace operator.
+
+    k is whole here: the Nyquist components that `axes` leaves out count in |k|.
+    """
+    square = grid.wave_numbers() ** 2
     inverse = np.zeros_like(square)
     np.divide(1.0, square, out=inverse, where=square > 0)
     return np.asarray(inverse, dtype=np.float32)

@@ -19,7 +19,7 @@ def no_progress(done: int, total: int) -> None:
 GENERATORS = {"cosmoflow": 1}
 """Generators by workload, with the version of what they compute."""
 
-BOX_PER_VOXEL = 4.0
+BOX_PER_VOXEL = 8.0
 """Edge of a voxel in Mpc/h."""
 
 PARTICLES_PER_VOXEL = 8
@@ -59,6 +59,8 @@ class Recipe:
                 f"{self.workload}: there is no generator of this name; there is "
                 f"{', '.join(GENERATORS)}"
             )
+        if self.samples_per_shard < 1:
+            raise ConfigError(f"samples_per_shard: must be at least 1, is {self.samples_per_shard}")
         for name, least in (("samples", 1), ("validation", 1), ("seed", 0)):
             if getattr(self, name) < least:
                 raise ConfigError(f"--{name}: must be at least {least}, is {getattr(self, name)}")

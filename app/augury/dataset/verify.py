@@ -88,7 +88,7 @@ def _verify(root: Path, path: Path) -> _Shard:
 
 def _verify_open(root: Path, path: Path, file: h5py.File) -> _Shard:
     name = str(file.attrs["samples"])
-    samples, labels = file[name], file["labels"][:]
+    samples, labels = _array(path, file, name), _array(path, file, "labels")[:]
     if samples.dtype.name not in DTYPES or samples.dtype.newbyteorder("<") != samples.dtype:
         order = "big-endian " if samples.dtype.byteorder == ">" else ""
         raise DataError(
@@ -113,17 +113,31 @@ def _verify_open(root: Path, path: Path, file: h5py.File) -> _Shard:
         label_names=tuple(str(label) for label in file["labels"].attrs["names"]),
         recipe=str(file.attrs.get("recipe", "")),
     )
-    sums = _checksums(path, name, samples, file.get("checksum"))
+    if len(facts.label_names) != labels.shape[1]:
+        raise DataError(
+            f"{path}: labels have {len(facts.label_names)} names for {labels.shape[1]} columns"
+        )
+    recorded = _array(path, file, "checksum")[:] if "checksum" in file else None
+    sums = _checksums(path, name, samples, recorded)
     size = path.stat().st_size
     return _Shard(str(path.relative_to(root)), facts, size, int(offset), labels, sums)
 
 
+def _array(path: Path, file: h5py.File, name: str) -> h5py.Dataset:
+    """The dataset `name`, which has a row for each sample."""
+    found = file[name]
+    if not isinstance(found, h5py.Dataset) or not found.shape:
+        raise DataError(f"{path}: {name} is not an array")
+    return found
+
+
 def _checksums(
-    path: Path, name: str, samples: h5py.Dataset, recorded: h5py.Dataset | None
+    path: Path, name: str, samples: h5py.Dataset, expected: NDArray[np.uint64] | None
 ) -> NDArray[np.uint64]:
     """Checksums of all samples, compared with those that the shard records, if it does."""
     sums = np.empty(len(samples), dtype=np.uint64)
-    expected = None if recorded is None else recorded[:]
+    if expected is not None and expected.shape != sums.shape:
+        raise DataError(f"{path}: checksum is {expected.shape}, {name} has {len(sums)} samples")
     for row in range(len(samples)):
         sums[row] = checksum(samples[row])
         if expected is not None and sums[row] != expected[row]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import nn
@@ -24,6 +24,7 @@ from augury.workloads.workload import Workload
 NUM_PARAMETERS = 4
 _SLOPE = 0.3
 _OUTPUT_SCALE = 1.2
+_POOLS = {"max": nn.MaxPool3d, "average": nn.AvgPool3d}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,9 +46,12 @@ class CosmoFlowSettings:
     dropout: float = 0.5
     """Share of dense activations dropped in training."""
 
-    head: str = "flatten"
+    head: Literal["flatten", "average"] = "flatten"
     """`flatten`: the dense layers see every remaining voxel (the reference). `average`: they see
     the mean over them, which suits small fields: the universe has no preferred place."""
+
+    pool: Literal["max", "average"] = "max"
+    """`max` (the reference) or `average`: how each block halves the field."""
 
     input_mean: tuple[float, ...] = ()
     """Subtracted from each channel of the decoded input; empty: nothing is (the reference)."""
@@ -58,10 +62,10 @@ class CosmoFlowSettings:
     def __post_init__(self) -> None:
         if self.conv_channels < 1 or self.num_conv < 1 or self.kernel < 1:
             raise ConfigError("conv_channels, num_conv and kernel: must be at least 1")
+        if min(self.dense, default=1) < 1:
+            raise ConfigError(f"dense: sizes must be at least 1, are {list(self.dense)}")
         if not 0 <= self.dropout < 1:
             raise ConfigError(f"dropout: must be in [0, 1), is {self.dropout}")
-        if self.head not in ("flatten", "average"):
-            raise ConfigError(f"head: {self.head!r} is not one of 'flatten', 'average'")
         if len(self.input_mean) != len(self.input_std) or 0 in self.input_std:
             raise ConfigError("input_mean, input_std: one pair for each channel, no zero std")
 
@@ -110,7 +114,7 @@ def make_model(table: Mapping[str, Any], sample_shape: tuple[int, ...]) -> nn.Se
         layers += [
             nn.Conv3d(channels, wider, settings.kernel, padding="same"),
             nn.LeakyReLU(_SLOPE),
-            nn.MaxPool3d(2),
+            _POOLS[settings.pool](2),
         ]
         channels, sides = wider, [side // 2 for side in sides]
     if settings.head == "average":
