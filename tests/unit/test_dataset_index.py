@@ -246,7 +246,7 @@ def damage_no_labels(path: Path) -> None:
 
 def damage_no_hash(path: Path) -> None:
     with h5py.File(path, "r+") as file:
-        del file.attrs["content_hash"]
+        del file.attrs["index_hash"]
 
 
 def damage_attributes(path: Path) -> None:
@@ -490,3 +490,11 @@ def test_progress_counts_shards(own: Path) -> None:
     seen: list[tuple[int, int]] = []
     build_index(own, lambda done, total: seen.append((done, total)))
     assert seen == [(at, 5) for at in range(6)]
+
+
+@pytest.mark.parametrize("name", ["extents/offset", "extents/length", "files/bytes"])
+def test_an_index_whose_placement_was_changed_is_refused(own: Path, name: str) -> None:
+    with h5py.File(own / "index.h5", "r+") as file:
+        file[name][0] += 1
+    with pytest.raises(DataError, match="damaged, its hash differs"):
+        Index.load(own)

@@ -75,7 +75,7 @@ def test_a_shard_says_what_its_arrays_are(tmp_path: Path) -> None:
         }  # fmt: skip
         assert facts.pop("redshifts").tolist() == [3.0, 1.5, 0.5, 0.0]
         assert facts == {
-            "workload": "cosmoflow", "samples": "counts", "box_Mpc_per_h": 32.0,
+            "workload": "cosmoflow", "samples": "counts", "box_Mpc_per_h": 64.0,
             "particles_per_voxel": 8,
         }  # fmt: skip
         assert file["counts"].attrs["dims"] == "sample, redshift, x, y, z"

@@ -260,7 +260,7 @@ def test_nothing_is_lost_on_a_perfect_prediction() -> None:
         ({"input_mean": [1.0, 1.0]}, "model.input_mean, input_std: one pair for each channel"),
         (
             {"input_mean": [1.0, 1.0], "input_std": [1.0, 0.0]},
-            "model.input_mean, input_std: one pair for each channel, no zero std",
+            "model.input_mean, input_std: one pair for each channel, std above 0",
         ),
         (
             {"input_mean": [1.0] * 3, "input_std": [1.0] * 3},

@@ -6,9 +6,8 @@ can be read that way.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import h5py
@@ -16,6 +15,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from augury.atomic import write_whole
 from augury.errors import DataError
 
 ALIGNMENT = 4096
@@ -36,7 +36,6 @@ def new_file(path: Path) -> Iterator[h5py.File]:
     Raises:
         DataError: it cannot be written; nothing stands under the final name.
     """
-    new = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with h5py.File(
@@ -46,14 +45,12 @@ def new_file(path: Path) -> Iterator[h5py.File]:
             yield file
             file.flush()
             image = file.id.get_file_image()
-        with new.open("wb") as written:
-            written.write(image)
-            written.flush()
-            os.fsync(written.fileno())
-        new.replace(path)
+        write_whole(path, image)
     except OSError as error:
-        reason = error.strerror or str(error)
+        reason = error.strerror or one_line(error)
         raise DataError(f"{path}: cannot be written: {reason}") from error
-    finally:
-        with suppress(OSError):  # such as a folder that is none: the error above says it
-            new.unlink()
+
+
+def one_line(error: Exception) -> str:
+    """What an error says, on one line: HDF5's own texts have several."""
+    return " ".join(str(error).split())

@@ -18,7 +18,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from augury.dataset.files import new_file
+from augury.dataset.files import new_file, one_line
 from augury.errors import DataError
 
 VERSION = 1
@@ -73,6 +73,18 @@ class Index:
         state.update(np.ascontiguousarray(self.checksums).data)
         return state.hexdigest()
 
+    @property
+    def index_hash(self) -> str:
+        """XXH3-128 over the content's hash and where the content is: guards the index itself."""
+        facts = [self.content_hash, self.workload, dict(self.attributes), list(self.files)]
+        state = xxhash.xxh3_128(json.dumps(facts, sort_keys=True).encode())
+        for array in (
+            self.file_bytes, self.extent_file, self.extent_offset, self.extent_length,
+            self.extents_begin,
+        ):  # fmt: skip
+            state.update(np.ascontiguousarray(array).data)
+        return state.hexdigest()
+
     def sample_bytes(self) -> U64s:
         """Bytes of every sample, uint64 [N]."""
         ends = np.zeros(len(self.extent_length) + 1, dtype=np.uint64)
@@ -96,6 +108,7 @@ class Index:
                     "sample_dtype": self.sample_dtype,
                     "label_names": self.label_names,
                     "content_hash": self.content_hash,
+                    "index_hash": self.index_hash,
                     "attributes": json.dumps(dict(self.attributes), sort_keys=True),
                 }
             )
@@ -125,14 +138,13 @@ class Index:
         try:
             with h5py.File(file, "r") as stream:
                 index = _read(path, stream)
-                recorded = str(stream.attrs["content_hash"])
+                recorded = str(stream.attrs["index_hash"])
         except FileNotFoundError:
             raise DataError(f"{file}: no index here; run `augury data index {path}`") from None
         except (OSError, KeyError, RuntimeError, TypeError, ValueError) as error:
-            raise DataError(
-                f"{file}: not an index, or damaged ({error}); run `augury data index {path}`"
-            ) from error
-        if index.content_hash != recorded:
+            reason = f"not an index, or damaged ({one_line(error)})"
+            raise DataError(f"{file}: {reason}; run `augury data index {path}`") from error
+        if index.index_hash != recorded:
             raise DataError(f"{file}: damaged, its hash differs; run `augury data index {path}`")
         if check_files:
             index.check_files()

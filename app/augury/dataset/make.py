@@ -35,8 +35,8 @@ def prepare(directory: Path, recipe: Recipe) -> None:
     try:
         for split in ("train", "validation"):
             (directory / split).mkdir(parents=True, exist_ok=True)
-            for left in (directory / split).glob(".*.h5.*"):
-                left.unlink()
+        for left in (*directory.glob(".*.h5.*"), *directory.glob("*/.*.h5.*")):
+            left.unlink()
     except OSError as error:
         raise DataError(f"{directory}: cannot be made: {error.strerror}") from error
     for shard in sorted(directory.glob("*/*.h5")):

@@ -9,7 +9,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from augury.dataset.files import checksum
+from augury.dataset.files import checksum, one_line
 from augury.dataset.index import Index
 from augury.dataset.recipe import Progress, no_progress
 from augury.errors import DataError
@@ -83,7 +83,7 @@ def _verify(root: Path, path: Path) -> _Shard:
     except DataError:
         raise
     except (OSError, KeyError, RuntimeError, ValueError) as error:
-        raise DataError(f"{path}: cannot be read as a shard: {error}") from error
+        raise DataError(f"{path}: cannot be read as a shard: {one_line(error)}") from error
 
 
 def _verify_open(root: Path, path: Path, file: h5py.File) -> _Shard:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from augury.atomic import write_whole
 from augury.errors import RunError
 
 
@@ -91,15 +92,9 @@ class RunFolder:
         Raises:
             RunError: the file cannot be written; the old one is still there.
         """
-        new = file.with_name(f".{file.name}.{os.getpid()}")
         try:
-            with new.open("wb") as stream:
-                stream.write(data)
-                stream.flush()
-                os.fsync(stream.fileno())
-            new.replace(file)
+            write_whole(file, data)
         except OSError as error:
-            new.unlink(missing_ok=True)
             raise RunError(f"{file}: cannot be written: {error.strerror}") from error
 
     def write_summary(self, summary: Mapping[str, Any]) -> None:

@@ -66,8 +66,9 @@ class CosmoFlowSettings:
             raise ConfigError(f"dense: sizes must be at least 1, are {list(self.dense)}")
         if not 0 <= self.dropout < 1:
             raise ConfigError(f"dropout: must be in [0, 1), is {self.dropout}")
-        if len(self.input_mean) != len(self.input_std) or 0 in self.input_std:
-            raise ConfigError("input_mean, input_std: one pair for each channel, no zero std")
+        positive = all(std > 0 for std in self.input_std)
+        if len(self.input_mean) != len(self.input_std) or not positive:
+            raise ConfigError("input_mean, input_std: one pair for each channel, std above 0")
 
 
 class Standardise(nn.Module):
