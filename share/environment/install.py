@@ -327,9 +327,14 @@ class Environment:
         self.pip("install", "--force-reinstall", "--no-deps", *folder.glob("*.whl"), log="mpi4py")
 
     def kept(self, *parts: str) -> Path:
-        """The folder in the user's cache for wheels that were built from these inputs."""
+        """The folder in the user's cache for wheels that were built from these inputs.
+
+        A site's MPI counts by its path too; the wheel's is the same in every environment,
+        and mpi4py has loaded it before Horovod looks for it.
+        """
         cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        key = digest([sys.implementation.cache_tag or "", platform.machine(), self.mpi.cxx, *parts])
+        where = self.mpi.cxx if self.mpi.origin == "site" else "wheel"
+        key = digest([sys.implementation.cache_tag or "", platform.machine(), where, *parts])
         return cache / "augury" / f"{parts[0]}-{key}"
 
     def install_horovod(self) -> None:
