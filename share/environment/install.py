@@ -98,7 +98,9 @@ def run(
         log.parent.mkdir(parents=True, exist_ok=True)
         log.write_text(done.stdout)
     if done.returncode != 0:
-        end = "\n".join(done.stdout.splitlines()[-30:])
+        lines = done.stdout.splitlines()
+        errors = [line for line in lines[:-30] if "error:" in line.lower() or "CMake Error" in line]
+        end = "\n".join([*errors[:5], *lines[-30:]])
         kept = f"\nthe whole output is in {log}" if log else ""
         raise InstallError(
             f"{' '.join(words)} failed with exit code {done.returncode}:\n{end}{kept}"
@@ -148,11 +150,14 @@ def version_of(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in digits if part.isdigit())
 
 
-def horovod_environment(mpi: Mpi, torch_cuda: str, base: Mapping[str, str]) -> dict[str, str]:
+def horovod_environment(
+    mpi: Mpi, torch_cuda: str, base: Mapping[str, str], devices: Path = Path("/dev")
+) -> dict[str, str]:
     """The variables that Horovod's build reads.
 
-    NCCL operations where torch was built with CUDA and an nvcc is there to compile with;
-    MPI operations only, elsewhere. `HOROVOD_GPU_OPERATIONS` set by the user is kept.
+    NCCL operations on a GPU node: one with a device, a torch that was built with CUDA, and
+    an nvcc to compile with. MPI operations only, elsewhere, also where torch has CUDA, as
+    PyPI's has. `HOROVOD_GPU_OPERATIONS` set by the user is kept: for a login node without GPU.
     """
     env = dict(base)
     env |= {
@@ -165,23 +170,31 @@ def horovod_environment(mpi: Mpi, torch_cuda: str, base: Mapping[str, str]) -> d
         "PATH": f"{Path(mpi.cxx).parent}{os.pathsep}{base.get('PATH', '')}",
     }
     env.setdefault("MAKEFLAGS", f"-j{os.cpu_count() or 1}")
-    if torch_cuda and shutil.which("nvcc", path=base.get("PATH")):
+    has_device = any(devices.glob("nvidia[0-9]*"))
+    if has_device and torch_cuda and shutil.which("nvcc", path=base.get("PATH")):
         env.setdefault("HOROVOD_GPU_OPERATIONS", "NCCL")
     return env
 
 
-def patch_horovod(source: Path) -> None:
-    """Ask for C++17 where Horovod 0.28.1 asks for C++14: torch's headers need it.
+def patch_horovod(source: Path, *, gpu: bool) -> None:
+    """Change what Horovod 0.28.1 gets wrong today.
+
+    It asks for C++14 where torch's headers need C++17. And without `gpu`, it would still
+    compile against CUDA wherever torch was built with CUDA and a toolkit lies about.
 
     Raises:
         InstallError: the text to change is not there (another release).
     """
-    for name in ("CMakeLists.txt", "horovod/torch/CMakeLists.txt"):
+    standard = ("CMAKE_CXX_STANDARD 14", "CMAKE_CXX_STANDARD 17")
+    changes = [("CMakeLists.txt", *standard), ("horovod/torch/CMakeLists.txt", *standard)]
+    if not gpu:
+        changes.append(("cmake/Modules/FindPytorch.cmake", "(CUDA_HOME is not None)", "False"))
+    for name, old, new in changes:
         file = source / name
         text = file.read_text()
-        if "CMAKE_CXX_STANDARD 14" not in text:
-            raise InstallError(f"{file} holds no 'CMAKE_CXX_STANDARD 14': is this {HOROVOD}?")
-        file.write_text(text.replace("CMAKE_CXX_STANDARD 14", "CMAKE_CXX_STANDARD 17"))
+        if old not in text:
+            raise InstallError(f"{file} holds no {old!r}: is this {HOROVOD}?")
+        file.write_text(text.replace(old, new))
 
 
 def digest(parts: Iterable[str]) -> str:
@@ -371,7 +384,7 @@ class Environment:
             with tarfile.open(next(work.glob("*.tar.gz"))) as archive:
                 archive.extractall(work / "source", filter="data")
             source = next((work / "source").iterdir())
-            patch_horovod(source)
+            patch_horovod(source, gpu=bool(env.get("HOROVOD_GPU_OPERATIONS")))
             self.pip(
                 "wheel",
                 "--no-deps",

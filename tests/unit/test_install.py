@@ -75,27 +75,43 @@ def test_a_site_install_is_used_when_it_fits(
     assert install.find_site(str(python)) == install.Site(*site)
 
 
-def test_nccl_is_chosen_where_torch_has_cuda_and_nvcc_is_there(tmp_path: Path) -> None:
+def test_nccl_is_chosen_on_gpu_nodes_only(tmp_path: Path) -> None:
     mpi = install.Mpi("/opt/mpi/bin/mpicxx", "site")
-    make_tool(tmp_path, "nvcc")
-    with_nvcc = {"PATH": str(tmp_path)}
+    make_tool(tmp_path / "bin", "nvcc")
+    (tmp_path / "nvidia0").touch()
+    (tmp_path / "none").mkdir()
+    path = {"PATH": str(tmp_path / "bin")}
     gpu = "HOROVOD_GPU_OPERATIONS"
-    assert install.horovod_environment(mpi, "13.0", with_nvcc)[gpu] == "NCCL"
-    assert gpu not in install.horovod_environment(mpi, "", with_nvcc)
-    assert gpu not in install.horovod_environment(mpi, "13.0", {"PATH": "/nowhere"})
-    chosen = install.horovod_environment(mpi, "13.0", with_nvcc | {gpu: "MPI"})
-    assert chosen[gpu] == "MPI"
-    assert chosen["PATH"].startswith("/opt/mpi/bin:")
+
+    def chosen(cuda: str, base: dict[str, str], devices: str = "") -> str | None:
+        env: dict[str, str] = install.horovod_environment(mpi, cuda, base, tmp_path / devices)
+        assert env["PATH"].startswith("/opt/mpi/bin:")
+        return env.get(gpu)
+
+    assert chosen("13.0", path) == "NCCL"
+    assert chosen("", path) is None
+    assert chosen("13.0", {"PATH": "/nowhere"}) is None
+    assert chosen("13.0", path, "none") is None
+    assert chosen("13.0", path | {gpu: "MPI"}) == "MPI"
+    assert chosen("13.0", path | {gpu: "NCCL"}, "none") == "NCCL"
 
 
-def test_horovod_is_patched_to_the_standard_that_torch_needs(tmp_path: Path) -> None:
-    for name in ("CMakeLists.txt", "horovod/torch/CMakeLists.txt"):
+@pytest.mark.parametrize("gpu", [False, True])
+def test_horovod_is_patched_for_this_torch_and_this_node(tmp_path: Path, gpu: bool) -> None:
+    texts = {
+        "CMakeLists.txt": "a\nset(CMAKE_CXX_STANDARD 14)\nb\n",
+        "horovod/torch/CMakeLists.txt": "    set(CMAKE_CXX_STANDARD 14)\n",
+        "cmake/Modules/FindPytorch.cmake": "print(cuda and (CUDA_HOME is not None))\n",
+    }
+    for name, text in texts.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("a\nset(CMAKE_CXX_STANDARD 14)\nb\n")
-    install.patch_horovod(tmp_path)
+        (tmp_path / name).write_text(text)
+    install.patch_horovod(tmp_path, gpu=gpu)
     assert "CMAKE_CXX_STANDARD 17" in (tmp_path / "horovod/torch/CMakeLists.txt").read_text()
+    found = (tmp_path / "cmake/Modules/FindPytorch.cmake").read_text()
+    assert found == (texts["cmake/Modules/FindPytorch.cmake"] if gpu else "print(cuda and False)\n")
     with pytest.raises(install.InstallError, match="holds no 'CMAKE_CXX_STANDARD 14'"):
-        install.patch_horovod(tmp_path)
+        install.patch_horovod(tmp_path, gpu=gpu)
 
 
 def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, torch: str = "") -> Any:
@@ -129,13 +145,14 @@ def test_a_sites_torch_replaces_the_pinned_one(
 
 
 def test_a_failed_command_shows_its_end_and_where_the_rest_is(tmp_path: Path) -> None:
-    tool = make_tool(tmp_path, "tool", "seq 100; exit 3")
+    tool = make_tool(tmp_path, "tool", "echo CMake Error: first; seq 100; exit 3")
     with pytest.raises(install.InstallError) as caught:
         install.run([tool], log=tmp_path / "log" / "tool.log")
     text = str(caught.value)
     assert "failed with exit code 3" in text
     assert "\n100\n" in text
     assert "\n70\n" not in text
+    assert "CMake Error: first" in text
     assert str(tmp_path / "log" / "tool.log") in text
 
 
