@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from augury import _native
 from augury.config import LoaderConfig
 from augury.dataset import Index
-from augury.errors import DataError
+from augury.errors import ConfigError, DataError
 from augury.order import U64s
 from augury.plan import Plan
 
@@ -72,6 +72,7 @@ class Loader:
     Raises:
         DataError: while iterating, when a sample cannot be read: a missing, truncated or
             changed file, named with offset and sample.
+        ConfigError: when made, if the ring does not fit into memory.
         RuntimeError: when the consumer holds more batches than the ring has slots.
     """
 
@@ -91,22 +92,28 @@ class Loader:
         self._first = np.uint64(index.splits[split].start)
         self._undelivered = 0
         self._ahead: tuple[int, int] | None = None
-        self._delivery = _native.Delivery(
-            files=[str(index.root / name) for name in index.files],
-            file_bytes=index.file_bytes,
-            extent_file=index.extent_file,
-            extent_offset=index.extent_offset,
-            extent_length=index.extent_length,
-            extents_begin=index.extents_begin,
-            labels=label_bytes(index.labels),
-            sample_shape=list(index.sample_shape),
-            source_dtype=index.sample_dtype,
-            stages=list(stages),
-            batch=plan.batch,
-            depth=config.depth,
-            threads=config.threads,
-            ram=ram,
-        )
+        try:
+            self._delivery = _native.Delivery(
+                files=[str(index.root / name) for name in index.files],
+                file_bytes=index.file_bytes,
+                extent_file=index.extent_file,
+                extent_offset=index.extent_offset,
+                extent_length=index.extent_length,
+                extents_begin=index.extents_begin,
+                labels=label_bytes(index.labels),
+                sample_shape=list(index.sample_shape),
+                source_dtype=index.sample_dtype,
+                stages=list(stages),
+                batch=plan.batch,
+                depth=config.depth,
+                threads=config.threads,
+                ram=ram,
+            )
+        except MemoryError as error:
+            raise ConfigError(
+                f"loader.depth, train.batch: {config.depth} batches of {plan.batch} samples do "
+                "not fit into memory; lower one of them"
+            ) from error
 
     def __enter__(self) -> Self:
         """The loader itself."""

@@ -14,6 +14,7 @@ def test_an_earlier_run_keeps_another_name(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
     assert folder.begin() == ""
     for number in (1, 2):
+        folder.config.write_text("")
         folder.summary.write_text(str(number))
         assert folder.begin() == str(tmp_path / f"run.{number}")
         assert list(folder.path.iterdir()) == []
@@ -26,10 +27,15 @@ def test_an_empty_folder_is_used_as_it_is(tmp_path: Path) -> None:
     assert RunFolder(tmp_path / "run").begin() == ""
 
 
-def test_a_file_in_the_way_is_kept_too(tmp_path: Path) -> None:
-    (tmp_path / "run").write_text("notes")
-    RunFolder(tmp_path / "run").begin()
-    assert (tmp_path / "run.1").read_text() == "notes"
+def test_what_is_no_run_is_never_moved(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("notes")
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "thesis.tex").write_text("words")
+    before = sorted(tmp_path.rglob("*"))
+    for name in ("file", "home"):
+        with pytest.raises(RunError, match=r"is not a run's folder; choose another"):
+            RunFolder(tmp_path / name).begin()
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_an_output_that_cannot_be_made_is_named(tmp_path: Path) -> None:

@@ -13,6 +13,9 @@ from typing import Any, Literal
 
 from augury.errors import ConfigError
 
+MOST_THREADS = 256
+"""Reader threads of a rank; far more than any source rewards."""
+
 BYTES = {"parse": "bytes"}
 """Field metadata: the value may be written with a unit ("8GiB")."""
 
@@ -129,7 +132,8 @@ class LoaderConfig:
 
     def __post_init__(self) -> None:
         _at_least(0, ram=self.ram)
-        _at_least(1, threads=self.threads)
+        if not 1 <= self.threads <= MOST_THREADS:
+            raise ConfigError(f"threads: must be from 1 to {MOST_THREADS}, is {self.threads}")
         _at_least(2, depth=self.depth)
 
 
@@ -189,4 +193,5 @@ class Config:
     """Settings of the workload's model; the workload says which there are."""
 
     def __post_init__(self) -> None:
-        _at_least(0, seed=self.seed)
+        if not 0 <= self.seed < 2**63:
+            raise ConfigError(f"seed: must be at least 0 and below 2^63, is {self.seed}")

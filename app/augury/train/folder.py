@@ -60,11 +60,17 @@ class RunFolder:
             The name under which an earlier run is kept, or the empty string.
 
         Raises:
-            RunError: the folder cannot be made or written.
+            RunError: the folder cannot be made or written, or holds something that is no run
+                and must not be moved.
         """
         kept = ""
         try:
-            if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+            if self.path.exists() and not self._is_empty():
+                if not self.config.is_file():
+                    raise RunError(
+                        f"output {self.path}: is there and is not a run's folder; choose another "
+                        "with --set output=DIR"
+                    )
                 kept = str(self._set_aside())
             self.path.mkdir(parents=True, exist_ok=True)
             self._check_writable()
@@ -73,6 +79,9 @@ class RunFolder:
                 f"output {self.path}: {error.strerror}; choose another with --set output=DIR"
             ) from error
         return kept
+
+    def _is_empty(self) -> bool:
+        return self.path.is_dir() and not any(self.path.iterdir())
 
     def _set_aside(self) -> Path:
         """Rename what is there to the first free of path.1, path.2, ..."""
