@@ -379,3 +379,14 @@ def test_a_folder_that_is_a_file_is_named_with_the_reason(tmp_path: Path) -> Non
         pass
     assert_one_line(str(caught.value), f"{taken / 'a.h5'}: cannot be written: ")
     assert taken.read_text() == "a file"
+
+
+def test_a_dataset_of_an_older_generator_or_another_box_is_refused(tmp_path: Path) -> None:
+    recipe = Recipe(workload="cosmoflow", samples=2, validation=1, side=8, seed=1)
+    older = recipe.to_json().replace('"generator_version": 2', '"generator_version": 1')
+    smaller = recipe.to_json().replace('"box_Mpc_per_h": 64.0', '"box_Mpc_per_h": 32.0')
+    recipe.check_same(recipe.to_json(), "here")
+    for other, name in ((older, "generator_version 1"), (smaller, "box_Mpc_per_h 32.0")):
+        assert other != recipe.to_json()
+        with pytest.raises(DataError, match=name):
+            recipe.check_same(other, str(tmp_path))

@@ -16,7 +16,9 @@ NAMES = ("Omega_m", "sigma_8", "n_s", "h")
 
 LOW = np.array([0.25, 0.78, 0.9, 0.55])
 HIGH = np.array([0.35, 0.95, 1.0, 0.85])
-"""Ranges of the public CosmoFlow dataset, in the order of `NAMES`."""
+"""Ranges of the parameters, in the order of `NAMES`: those described for the public CosmoFlow
+dataset of 2019. That of h could not be checked against its generator; an older set has 0.6 to 0.8.
+"""
 
 OMEGA_B = 0.049  # baryons are not varied
 _LOG_K = np.linspace(np.log(1e-4), np.log(1e3), 400)

@@ -16,7 +16,7 @@ def no_progress(done: int, total: int) -> None:
     """Tell nobody."""
 
 
-GENERATORS = {"cosmoflow": 1}
+GENERATORS = {"cosmoflow": 2}
 """Generators by workload, with the version of what they compute."""
 
 BOX_PER_VOXEL = 8.0
@@ -74,7 +74,11 @@ class Recipe:
 
     def to_json(self) -> str:
         """The recipe with the version of its generator; stands in every shard."""
-        table = asdict(self) | {"generator_version": GENERATORS[self.workload]}
+        table = asdict(self) | {
+            "generator_version": GENERATORS[self.workload],
+            "box_Mpc_per_h": self.box,
+            "particles_per_voxel": PARTICLES_PER_VOXEL,
+        }
         return json.dumps(table, sort_keys=True)
 
     def shards(self) -> Iterator[Shard]:
