@@ -72,6 +72,7 @@ def test_a_shard_says_what_its_arrays_are(tmp_path: Path) -> None:
         assert recorded == {
             "workload": "cosmoflow", "samples": 5, "validation": 3, "side": 8, "seed": 1,
             "samples_per_shard": 2, "generator_version": recorded["generator_version"],
+            "voxel_Mpc_per_h": 8.0, "particles_per_voxel": 8,
         }  # fmt: skip
         assert facts.pop("redshifts").tolist() == [3.0, 1.5, 0.5, 0.0]
         assert facts == {
@@ -384,9 +385,9 @@ def test_a_folder_that_is_a_file_is_named_with_the_reason(tmp_path: Path) -> Non
 def test_a_dataset_of_an_older_generator_or_another_box_is_refused(tmp_path: Path) -> None:
     recipe = Recipe(workload="cosmoflow", samples=2, validation=1, side=8, seed=1)
     older = recipe.to_json().replace('"generator_version": 2', '"generator_version": 1')
-    smaller = recipe.to_json().replace('"box_Mpc_per_h": 64.0', '"box_Mpc_per_h": 32.0')
+    smaller = recipe.to_json().replace('"voxel_Mpc_per_h": 8.0', '"voxel_Mpc_per_h": 4.0')
     recipe.check_same(recipe.to_json(), "here")
-    for other, name in ((older, "generator_version 1"), (smaller, "box_Mpc_per_h 32.0")):
+    for other, name in ((older, "generator_version 1"), (smaller, "voxel_Mpc_per_h 4.0")):
         assert other != recipe.to_json()
         with pytest.raises(DataError, match=name):
             recipe.check_same(other, str(tmp_path))

@@ -76,7 +76,7 @@ class Recipe:
         """The recipe with the version of its generator; stands in every shard."""
         table = asdict(self) | {
             "generator_version": GENERATORS[self.workload],
-            "box_Mpc_per_h": self.box,
+            "voxel_Mpc_per_h": BOX_PER_VOXEL,
             "particles_per_voxel": PARTICLES_PER_VOXEL,
         }
         return json.dumps(table, sort_keys=True)
