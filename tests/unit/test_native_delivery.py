@@ -194,6 +194,8 @@ def test_ctrl_c_interrupts_a_waiting_next(data: Data) -> None:
     os.mkfifo(data.folder / "b")  # opening it hangs until somebody writes
     main = threading.main_thread().ident
     assert main is not None
+    # A job in the background of a shell starts with Ctrl-C ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     with data.delivery() as delivery:
         delivery.submit(u64(15), u64(1))
         timer = threading.Timer(0.2, signal.pthread_kill, (main, signal.SIGINT))
@@ -203,6 +205,7 @@ def test_ctrl_c_interrupts_a_waiting_next(data: Data) -> None:
         timer.join()
         writer = os.open(data.folder / "b", os.O_RDWR)
     os.close(writer)
+    signal.signal(signal.SIGINT, before)
 
 
 def test_stop_wakes_a_next_that_waits_in_another_thread(data: Data) -> None:
