@@ -68,3 +68,15 @@ def test_rewinding_cuts_both_logs_and_refuses_shorter_ones(tmp_path: Path) -> No
     assert (folder.log.read_text(), folder.metrics.read_text()) == ("abcd", "12")
     with pytest.raises(RunError, match=r"result_0.txt: has 4 bytes, had 5 at the checkpoint"):
         folder.truncate(5, 2)
+
+
+def test_a_folder_in_which_a_job_runs_is_left_alone(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    folder.begin()
+    folder.config.write_text("")
+    held = folder.hold()
+    for attempt in (folder.begin, folder.hold):
+        with pytest.raises(RunError, match="another job is running in this folder"):
+            attempt()
+    os.close(held)
+    assert folder.begin() == str(tmp_path / "run.1")

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from collections.abc import Mapping
@@ -71,6 +72,7 @@ class RunFolder:
                         f"output {self.path}: is there and is not a run's folder; choose another "
                         "with --set output=DIR"
                     )
+                os.close(self.hold())
                 kept = str(self._set_aside())
             self.path.mkdir(parents=True, exist_ok=True)
             self._check_writable()
@@ -79,6 +81,28 @@ class RunFolder:
                 f"output {self.path}: {error.strerror}; choose another with --set output=DIR"
             ) from error
         return kept
+
+    def hold(self) -> int:
+        """Keep other jobs out of this folder until the returned descriptor is closed.
+
+        The kernel lets go when the process ends, however it ends. A file system without
+        locks protects nothing.
+
+        Raises:
+            RunError: another job holds the folder.
+        """
+        held = os.open(self.config, os.O_RDONLY)
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(held)
+            raise RunError(
+                f"output {self.path}: another job is running in this folder; choose another with "
+                "--set output=DIR"
+            ) from None
+        except OSError:
+            pass
+        return held
 
     def _is_empty(self) -> bool:
         return self.path.is_dir() and not any(self.path.iterdir())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -58,6 +59,9 @@ def run(everyone: Group, resolved: Resolved, terminal: Terminal, *, resume: bool
         progress = Progress()
         _begin(parts, folder, resolved, terminal)
     with ExitStack() as stack, stop_signals() as request:
+        with together(everyone, "output"):
+            if everyone.leads:
+                stack.callback(os.close, folder.hold())
         log = Log(folder.log if everyone.leads else None)
         stack.callback(log.close)
         if not resume:
